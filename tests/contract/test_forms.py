@@ -230,12 +230,9 @@ def test_conditions_and_heads(service, few, form):
         assert (head.status_code, head.content) == (200, b"")
         for name in ("etag", "content-type", "content-disposition", "x-as-of", "x-data-version"):
             assert head.headers[name] == answer.headers[name]
-    tags = {service.get("/countries", "pro", {"accept": kind}).headers["etag"] for kind in (*TYPES.values(), "*/*")}
-    empty = {
-        service.get("/observations?country=Atlantis", "pro", {"accept": kind}).headers["etag"]
-        for kind in (*TYPES.values(), "*/*")
-    }
-    assert len(tags) == len(empty) == len(TYPES) + 1
+    for target in ("/countries", "/observations?country=Atlantis"):
+        tags = {service.get(target, "pro", {"accept": kind}).headers["etag"] for kind in (*TYPES.values(), "*/*")}
+        assert len(tags) == len(TYPES) + 1
 
 
 @every_form
@@ -245,11 +242,9 @@ def test_coded(service, few, form, coding):
     for target in (f"/observations/vintages.{form}", f"/observations/vintages.{form}?all=true"):
         plain, coded = service.get(target), service.get(target, "pro", {"accept-encoding": coding})
         assert coded.headers["content-encoding"] == coding
-        body = (
-            zstandard.ZstdDecompressor().decompressobj().decompress(coded.content)
-            if coding == "zstd"
-            else coded.content
-        )
+        body = coded.content
+        if coding == "zstd":
+            body = zstandard.ZstdDecompressor().decompressobj().decompress(body)
         assert body == plain.content
         assert coded.headers["etag"] == plain.headers["etag"]
 
@@ -507,9 +502,5 @@ def test_an_account_has_so_many_whole_lists_at_a_time(service, few, form):
     assert told[1].json()["error"]["details"]["reason"] == "heavy_requests"
     assert service.app._threads._under_way == {}
     # Also where the client has gone before a second part is asked for.
-    streamed(service, f"/observations/vintages.{form}?all=true", gone)
+    streamed(service, f"/observations/vintages.{form}?all=true", lambda: 1 / 0)
     assert service.app._threads._under_way == {}
-
-
-def gone():
-    raise OSError("the client has gone")

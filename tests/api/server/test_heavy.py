@@ -107,27 +107,30 @@ def test_a_key_that_has_to_be_looked_up_leaves_what_the_client_says_to_others(fr
     """A server says once that the client has gone."""
     monkeypatch.setattr(type(frame.accounts), "known", lambda *_: None)
     said = [{"type": "http.request", "body": b"", "more_body": False}]
-    sent = []
 
     async def receive():
         return said.pop() if said else await asyncio.Event().wait()
+
+    assert sent_to(frame, "/coverage", receive)[0]["status"] == 200
+
+
+def sent_to(frame, path, receive):
+    """What the application sends to a client that says this, message by message."""
+    app = App(
+        frame.endpoints, frame.accounts, frame.limiter, frame.open_view, frame.settings,
+        clock=lambda: frame.now, walltime=lambda: frame.real,
+    )  # fmt: skip
+    sent = []
 
     async def send(message):
         sent.append(message)
 
     scope = {
-        "type": "http", "method": "GET", "path": "/coverage", "raw_path": b"/coverage", "query_string": b"",
-        "http_version": "1.1", "headers": [(b"host", b"api.example"), (b"x-api-key", PRO.encode())], "client": ("192.0.2.1", 1),
+        "type": "http", "method": "GET", "path": path, "query_string": b"", "http_version": "1.1",
+        "headers": [(b"host", b"api.example"), (b"x-api-key", PRO.encode())], "client": ("192.0.2.1", 1),
     }  # fmt: skip
-    asyncio.run(asyncio.wait_for(asked_app(frame)(scope, receive, send), 30))
-    assert sent[0]["status"] == 200
-
-
-def asked_app(frame):
-    return App(
-        frame.endpoints, frame.accounts, frame.limiter, frame.open_view, frame.settings,
-        clock=lambda: frame.now, walltime=lambda: frame.real,
-    )  # fmt: skip
+    asyncio.run(asyncio.wait_for(app(scope, receive, send), 30))
+    return sent
 
 
 def test_work_is_given_up_at_the_deadline():
@@ -158,24 +161,13 @@ def test_what_is_given_up_is_503_with_the_seconds(frame):
 
 
 def test_a_client_that_has_gone_is_counted_and_sent_nothing(frame):
-    sent, labels = [], {"path": "/heavy"}
+    labels = {"path": "/heavy"}
     before = REGISTRY.get_sample_value("almanac_hung_up_total", labels)
 
     async def receive():
         return {"type": "http.disconnect"}
 
-    async def send(message):
-        sent.append(message)
-
-    def handler(_ctx):
-        until_over()
-
     heavy = next(endpoint for endpoint in frame.endpoints if endpoint.path == "/heavy")
-    frame.endpoints = (replace(heavy, handler=handler),)
-    scope = {
-        "type": "http", "method": "GET", "path": "/heavy", "query_string": b"", "http_version": "1.1",
-        "headers": [(b"host", b"api.example"), (b"x-api-key", PRO.encode())], "client": ("192.0.2.1", 1),
-    }  # fmt: skip
-    asyncio.run(asyncio.wait_for(asked_app(frame)(scope, receive, send), 30))
-    assert sent == []
+    frame.endpoints = (replace(heavy, handler=lambda _: until_over()),)
+    assert sent_to(frame, "/heavy", receive) == []
     assert REGISTRY.get_sample_value("almanac_hung_up_total", labels) == before + 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, NamedTuple
 
@@ -11,7 +11,7 @@ import msgspec
 from almanac.api.contract.endpoint import Context, Endpoint, ListAnswer, Where
 from almanac.api.contract.params import Param
 from almanac.api.contract.records import Record, RowRights, wire_number
-from almanac.api.endpoints.calendar.releases import before_of, key_of, readable, series_of, span_of, stated
+from almanac.api.endpoints.calendar.releases import before_of, cells_of, readable, span_of, stated
 from almanac.api.rows import filters
 from almanac.api.rows.names import suggested
 from almanac.api.rows.redaction import of_row, of_source
@@ -104,7 +104,7 @@ def numbers(ctx: Context, events: Sequence[EventState]) -> dict[str, EventNumber
     something: the cells that come first are read together, then those behind them.
     """
     told: dict[str, EventNumbers] = {}
-    waiting = [(event, iter(_cells(ctx, event))) for event in events]
+    waiting = [(event, _cells(ctx, event)) for event in events]
     while waiting:
         asked = [(event, behind, cell) for event, behind in waiting if (cell := next(behind, None)) is not None]
         spans = [
@@ -123,22 +123,15 @@ def numbers(ctx: Context, events: Sequence[EventState]) -> dict[str, EventNumber
     return told
 
 
-def _cells(ctx: Context, event: EventState) -> list[_Cell]:
+def _cells(ctx: Context, event: EventState) -> Iterator[_Cell]:
     """Return where the numbers of an event may be, in order."""
     if event.entity is None or event.indicator is None or event.period is None:
-        return []
+        return iter(())
     release: Release | None = ctx.view.directory.releases.get(event.type)
     places = [(event.source, Frequency.DAILY)]
     if release is not None:
-        data = event.data or _sources(ctx, event.entity, event.indicator)
-        places = readable(ctx, release, event.entity, data)
-    cells = []
-    for source, frequency in places:
-        series = series_of(ctx, source, event.entity, event.indicator, frequency)
-        period = key_of(event.period, frequency)
-        if series is not None and period is not None:
-            cells.append((series, frequency, period))
-    return cells
+        places = readable(ctx, release, event.entity, event.data or _sources(ctx, event.entity, event.indicator))
+    return cells_of(ctx, places, event.entity, event.indicator, event.period)
 
 
 def _sources(ctx: Context, entity: str, indicator: str) -> list[str]:

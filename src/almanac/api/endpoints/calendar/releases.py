@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 from typing import Annotated, NamedTuple
@@ -170,11 +170,8 @@ def summary(ctx: Context, out: store.Out) -> ReleaseSummary | None:
     source = directory.sources.get(out.source)
     if release is None or entity is None or source is None:
         return None
-    for data, frequency in readable(ctx, release, entity.id, out.data):
-        head = series_of(ctx, data, entity.id, release.headline, frequency)
-        period = key_of(out.period, frequency)
-        if head is None or period is None:
-            continue
+    places = readable(ctx, release, entity.id, out.data)
+    for head, frequency, period in cells_of(ctx, places, entity.id, release.headline, out.period):
         if ctx.window_start is not None and end_of(period) < ctx.window_start:
             return None
         (of_cell,) = store.known(ctx.view, [(head.topic, head.number, period, period)], ctx.version, ctx.at)
@@ -184,7 +181,7 @@ def summary(ctx: Context, out: store.Out) -> ReleaseSummary | None:
         shown = [
             (slug, one)
             for slug in release.indicators
-            if (series := series_of(ctx, data, entity.id, slug, frequency)) is not None
+            if (series := series_of(ctx, head.source.id, entity.id, slug, frequency)) is not None
             and (one := read(ctx, series, period, since=since, by=ctx.at)) is not None
         ]
         headline = next((one for slug, one in shown if slug == release.headline), None)
@@ -255,6 +252,16 @@ def readable(ctx: Context, release: Release, entity: str, data: Sequence[str]) -
         return series is not None and series.rights.withheld
 
     return sorted(places, key=withheld)
+
+
+def cells_of(
+    ctx: Context, places: Sequence[tuple[str, Frequency]], entity: str, slug: str, period: str
+) -> Iterator[tuple[SeriesInfo, Frequency, int]]:
+    """Yield where the number of a period may be: a series, the frequency its release has, and the key of the period."""
+    for source, frequency in places:
+        series, key = series_of(ctx, source, entity, slug, frequency), key_of(period, frequency)
+        if series is not None and key is not None:
+            yield series, frequency, key
 
 
 def listed(ctx: Context) -> ListAnswer:
