@@ -233,13 +233,13 @@ def _place(row: Sequence[Any]) -> tuple[Any, Any]:
 
 
 class Walk(NamedTuple):
-    """One ordered walk over events: its conditions and, in the same order, their values; `index`: the one to be used, if any."""
+    """One ordered walk over events: its conditions and, in the same order, their values; `hint`: which index to use."""
 
     where: tuple[str, ...]
     values: tuple[Any, ...]
     descending: bool
     limit: int
-    index: str = ""
+    hint: str = ""
 
     def test(self, condition: str, *values: Any) -> Walk:
         """Add one condition."""
@@ -265,7 +265,7 @@ class Walk(NamedTuple):
         """Read, in order, as many rows as a page can need."""
         way = "DESC" if self.descending else "ASC"
         sql = (
-            f"SELECT {_SELECTED} FROM event x{self.index} WHERE {' AND '.join(self.where)}"
+            f"SELECT {_SELECTED} FROM event x{self.hint} WHERE {' AND '.join(self.where)}"
             f" ORDER BY x.occurred_at {way}, x.event {way} LIMIT {self.limit + 1:d}"
         )
         return list(db.execute(sql, self.values))

@@ -170,8 +170,8 @@ def page(
         return [], None
     # A single country has its own index, because most releases are of others.
     alone = countries is not None and len(countries) == 1
-    index = f" INDEXED BY {'event_country' if alone else 'event_out'}"
-    walk = Walk((KNOWN, _OUT), (version, known_by), descending, limit, index)
+    hint = f" INDEXED BY {'event_country' if alone else 'event_out'}"
+    walk = Walk((KNOWN, _OUT), (version, known_by), descending, limit, hint)
     for column, named in (("type", types), ("country", countries)):
         if named is not None:
             walk = walk.test(in_list(f"x.{column}", named), *sorted(named))

@@ -214,6 +214,10 @@ class Batch:
         """Return the numbers of sets of input series, in the order given."""
         return self._lineages.put(map(tuple, sets))
 
+    def known_lineage(self, inputs: Sequence[str]) -> int | None:
+        """Return the number of a set of input series; None if it has none yet."""
+        return self._lineages.known([tuple(inputs)])[0]
+
     # -- vintages ---------------------------------------------------------------------------------------------------
 
     def append(self, payload: PayloadRef, claims: Sequence[SeriesClaim]) -> list[list[int]]:
