@@ -59,7 +59,7 @@ def misplaced(db: Queryable) -> Iterator[str]:
 def series(db: Queryable) -> Iterator[StoredSeries]:
     """Yield every series."""
     for row in db.execute(_SERIES):
-        yield StoredSeries(*row[:7], row[7:])
+        yield StoredSeries._make((*row[:7], row[7:]))
 
 
 def lineages(db: Queryable) -> dict[int, list[str]]:
