@@ -19,7 +19,7 @@ from almanac.domain import fields
 from almanac.domain.fields import Time, says
 from almanac.domain.numbers import plain
 from almanac.domain.observations import DAY, FORECAST, PROJECTION, QUALITY, quality, status
-from almanac.domain.periods import Period
+from almanac.domain.periods import Period, end_of
 from almanac.domain.rights import Exposure, effective
 from almanac.domain.times import wire_day, wire_time
 from almanac.store.observations.ids import known_part, period_part
@@ -213,7 +213,8 @@ class Redaction:
     def freshness_of(self, series: Collection[SeriesInfo]) -> dict[int, str]:
         """Return `freshnessStatus` of several series, by their numbers."""
         newest = self.view.newest_periods(series, self.version, self.as_of)
-        return {info.number: self.view.judged(info, newest[info.number], self.as_of, self.today) for info in series}
+        ends = {number: None if key is None else end_of(key) for number, key in newest.items()}
+        return {info.number: self.view.judged(info, ends[info.number], self.as_of, self.today) for info in series}
 
     def observation(self, row: ObservationRow, *, lineage: bool) -> Observation:
         """Return one row as it may be seen."""

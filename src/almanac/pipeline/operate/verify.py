@@ -22,7 +22,7 @@ from almanac.store.events import events
 from almanac.store.log import payloads
 from almanac.store.log.payloads import PayloadRow
 from almanac.store.observations import audit, specs
-from almanac.store.observations.audit import StoredSeries, StoredVintage
+from almanac.store.observations.audit import StoredSeries
 from almanac.store.observations.ids import series_hash
 from almanac.store.observations.writing.batch import Batch
 from almanac.store.observations.writing.vintages import Change, SeriesHandle
@@ -169,19 +169,19 @@ def _cells(
     """Check the open vintages cell by cell, and the figures of each series against its rows."""
     folded = payloads.folded(db)
     counted = {number: _Figures() for number in series}
-    for cell, vintages in audit.vintages(db):
-        stored = series.get(cell.series)
+    for (topic, period, number), vintages in audit.vintages(db):
+        stored = series.get(number)
         checked.cells += 1
         advance(len(vintages))
-        if stored is None or stored.topic != cell.topic:
-            yield f"vintages: topic {cell.topic} has no series {cell.series}"
+        if stored is None or stored.topic != topic:
+            yield f"vintages: topic {topic} has no series {number}"
             continue
-        where = f"series {stored.id}, {_period(cell.period)}"
-        if _period(cell.period).isdigit():
+        where = f"series {stored.id}, {_period(period)}"
+        if _period(period).isdigit():
             yield f"{where}: is no period"
             continue
         checked.vintages += len(vintages)
-        _count(counted[stored.number], cell.period, [vintage for vintage, _ in vintages])
+        _count(counted[number], period, [vintage for vintage, _ in vintages])
         yield from (f"{where}: {problem}" for problem in _history(stored, vintages, folded))
     for number, stored in series.items():
         if stored.hash != series_hash(stored.id):
@@ -214,7 +214,7 @@ def _count(figures: _Figures, period: int, vintages: Sequence[Vintage]) -> None:
             figures.last_period = period
 
 
-def _history(series: StoredSeries, vintages: Sequence[StoredVintage], folded: set[int]) -> Iterator[str]:
+def _history(series: StoredSeries, vintages: Sequence[tuple[Vintage, int | None]], folded: set[int]) -> Iterator[str]:
     """Check the rules for one cell's vintages, in ascending knowledge time."""
     previous: Vintage | None = None
     following: list[int | None] = [*(vintage.known for vintage, _ in vintages[1:]), None]

@@ -47,29 +47,13 @@ SCHEMA = AuxiliarySchema(
 )
 
 
-@faults()
-def open_accounts(at: Place) -> Database:
-    """
-    Open the accounts database, creating it if needed. Raises AccountError for a file that isn't one or can't be opened,
-    NewerAccountsError for a later schema.
-    """
-    try:
-        return opening.open_auxiliary(at, schema=SCHEMA)
-    except DamagedError:
-        raise AccountError(f"{at} is not an accounts database") from None
-    except SchemaError as error:
-        raise NewerAccountsError(str(error)) from None
-    except StoreError as error:
-        raise AccountError(str(error)) from None
-
-
 class AccountsFile:
     """
     The opened database. Several threads may share it; one at a time uses it.
 
     `secret` is the setting from which all secrets are derived, so that several hosts agree; without it they are random
-    and stored in the database. Raises AccountError for a file of another kind, and for one whose keys were made with
-    another secret, which would otherwise all be refused without an explanation.
+    and stored in the database. Raises NewerAccountsError for a later schema, AccountError for a file of another kind, and
+    for one whose keys were made with another secret, which would otherwise all be refused without an explanation.
     """
 
     def __init__(self, at: Place, secret: str | None = None) -> None:
@@ -112,7 +96,14 @@ class AccountsFile:
 
     @faults()
     def _open(self) -> None:
-        self._db = open_accounts(self._at)
+        try:
+            self._db = opening.open_auxiliary(self._at, schema=SCHEMA)
+        except DamagedError:
+            raise AccountError(f"{self._at} is not an accounts database") from None
+        except SchemaError as error:
+            raise NewerAccountsError(str(error)) from None
+        except StoreError as error:
+            raise AccountError(str(error)) from None
         try:
             self._file = sqlite.identity_of(self._at)
             self._version, self._mark = self._db.change_token(), self._read_mark()

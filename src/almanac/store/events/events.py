@@ -186,17 +186,22 @@ def page(
 
     Filters test that state, never an older one.
     """
-    walk = _Walk((_KNOWN,), (version, known_by), descending, limit)
+    walk = Walk((KNOWN,), (version, known_by), descending, limit)
     if after is not None:
         walk = walk.test(f"(++x.occurred_at, x.event) {'<' if descending else '>'} (?, ?)", *after)
         # The bound at which the index starts; SQLite picks any one of several on a column.
         wanted = wanted.until(after[0]) if descending else wanted.since(after[0])
     rows = heapq.merge(*_walks(db, wanted, walk, known_by), key=_place, reverse=descending)
-    found = [_state(row) for row in islice(rows, limit + 1)]
-    if len(found) <= limit:
-        return found, None
-    last = found[limit - 1]
-    return found[:limit], [last.occurred_at, last.event]
+    return cut_page(islice(rows, limit + 1), limit)
+
+
+def cut_page(rows: Iterable[Sequence[Any]], limit: int) -> tuple[list[EventState], list[Any] | None]:
+    """Return the events of a page's rows, of which there is one too many if more follow, and the key to continue after."""
+    states = list(map(_state, rows))
+    if len(states) <= limit:
+        return states, None
+    last = states[limit - 1]
+    return states[:limit], [last.occurred_at, last.event]
 
 
 def coming(
@@ -216,7 +221,7 @@ def coming(
 
     Each is in its latest state known at `known_by`, as in `page`, but it takes only one walk.
     """
-    walk = _Walk((_KNOWN,), (version, known_by), descending=False, limit=limit)
+    walk = Walk((KNOWN,), (version, known_by), descending=False, limit=limit)
     walk = walk.test("x.country = ? AND x.occurred_at >= ?", country, since)
     walk = walk.test("(x.entity IS NULL OR x.entity = x.country)")
     walk = walk.among("x.category", categories).among("x.status", statuses)
@@ -227,19 +232,20 @@ def _place(row: Sequence[Any]) -> tuple[Any, Any]:
     return row[_OCCURRED], row[0]
 
 
-class _Walk(NamedTuple):
-    """One ordered walk over events: its conditions and, in the same order, their values."""
+class Walk(NamedTuple):
+    """One ordered walk over events: its conditions and, in the same order, their values; `hint`: which index to use."""
 
     where: tuple[str, ...]
     values: tuple[Any, ...]
     descending: bool
     limit: int
+    hint: str = ""
 
-    def test(self, condition: str, *values: Any) -> _Walk:
+    def test(self, condition: str, *values: Any) -> Walk:
         """Add one condition."""
         return self._replace(where=(*self.where, condition), values=(*self.values, *values))
 
-    def within(self, wanted: Wanted) -> _Walk:
+    def within(self, wanted: Wanted) -> Walk:
         """Add the filter's time bounds as conditions, at most one each way, so that the index can start and end there."""
         walk = self
         if wanted.occurred_from is not None:
@@ -248,7 +254,7 @@ class _Walk(NamedTuple):
             walk = walk.test("x.occurred_at <= ?", wanted.occurred_to)
         return walk
 
-    def among(self, column: str, values: Iterable[Any] | None) -> _Walk:
+    def among(self, column: str, values: Iterable[Any] | None) -> Walk:
         """Add a condition on a column, written so that the column's index is not used."""
         if values is None:
             return self
@@ -259,13 +265,13 @@ class _Walk(NamedTuple):
         """Read, in order, as many rows as a page can need."""
         way = "DESC" if self.descending else "ASC"
         sql = (
-            f"SELECT {_SELECTED} FROM event x WHERE {' AND '.join(self.where)}"
+            f"SELECT {_SELECTED} FROM event x{self.hint} WHERE {' AND '.join(self.where)}"
             f" ORDER BY x.occurred_at {way}, x.event {way} LIMIT {self.limit + 1:d}"
         )
         return list(db.execute(sql, self.values))
 
 
-def _walks(db: Queryable, wanted: Wanted, walk: _Walk, known_by: int) -> Iterator[list[tuple[Any, ...]]]:
+def _walks(db: Queryable, wanted: Wanted, walk: Walk, known_by: int) -> Iterator[list[tuple[Any, ...]]]:
     """
     Yield ordered lists that together contain the wanted events, each read by the index of the most selective filter in
     use.
@@ -303,7 +309,7 @@ def _walks(db: Queryable, wanted: Wanted, walk: _Walk, known_by: int) -> Iterato
             yield past.test(f"{lead} = ?{more}", value).rows(db)
 
 
-def _domiciled(db: Queryable, walk: _Walk, country: str) -> Iterator[list[tuple[Any, ...]]]:
+def _domiciled(db: Queryable, walk: Walk, country: str) -> Iterator[list[tuple[Any, ...]]]:
     """Yield events of companies domiciled in a country: company by company if there are few, or else in one walk by time."""
     few = [row[0] for row in db.execute(f"SELECT entity FROM company WHERE country = ? LIMIT {_FEW + 1}", (country,))]
     if len(few) > _FEW:
@@ -319,7 +325,7 @@ _MOST = ("x.status", ("released",))
 #: Up to this many companies of a country are walked one by one. With more, a walk by time meets their events often enough.
 _FEW = 60
 #: Open at the version and known by then, without a later state of the event known by then.
-_KNOWN = (
+KNOWN = (
     "x.from_version <= ?1 AND x.to_version > ?1 AND ++x.known_at <= ?2"
     " AND NOT EXISTS (SELECT 1 FROM event y WHERE y.event = x.event AND y.known_at > x.known_at AND y.known_at <= ?2"
     " AND y.from_version <= ?1 AND y.to_version > ?1)"

@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Sequence
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
+from almanac.domain.events import EventState
 from almanac.domain.releases import HeadlineVintage, ReleaseCalendarEntry
 from almanac.store.engine.protocol import Database, Queryable
 from almanac.store.engine.sql_compat import in_list
 from almanac.store.engine.sqlite import OPEN
-from almanac.store.events.events import fields_of
+from almanac.store.events.events import KNOWN, Walk, Wanted, cut_page
 from almanac.store.log.payloads import PayloadRow
 from almanac.store.observations.ids import found_by
 from almanac.store.observations.reading.reader import View
@@ -147,18 +148,6 @@ def series_of(db: Database, indicators: Iterable[str]) -> list[str]:
     return [row[0] for row in found]
 
 
-class Out(NamedTuple):
-    """A release that is out. `released` is in unix seconds, as in its event; `data` names the sources of its numbers."""
-
-    event: str
-    type: str
-    source: str
-    country: str
-    period: str
-    released: int
-    data: tuple[str, ...]
-
-
 def page(
     db: Queryable,
     *,
@@ -170,50 +159,27 @@ def page(
     descending: bool,
     after: Sequence[Any] | None,
     limit: int,
-) -> tuple[list[Out], list[Any] | None]:
+) -> tuple[list[EventState], list[Any] | None]:
     """
-    Return a page of releases that were out by a moment, sorted by (released, event), and the key to continue after
+    Return a page of releases that were out by a moment, sorted by (occurred_at, event), and the key to continue after
     (None at the end).
 
-    `types` and `countries` are unrestricted if None. `span` holds the bounds of `released`, inclusive.
+    `types` and `countries` are unrestricted if None. `span` holds the bounds of `occurred_at`, inclusive.
     """
     if (types is not None and not types) or (countries is not None and not countries):
         return [], None
-    conditions, index = [_OUT], "event_out"
-    values: list[Any] = [version, known_by]
+    # A single country has its own index, because most releases are of others.
+    alone = countries is not None and len(countries) == 1
+    hint = f" INDEXED BY {'event_country' if alone else 'event_out'}"
+    walk = Walk((KNOWN, _OUT), (version, known_by), descending, limit, hint)
     for column, named in (("type", types), ("country", countries)):
         if named is not None:
-            listed = sorted(named)
-            # A single country has its own index, because most releases are of others.
-            alone = column == "country" and len(listed) == 1
-            conditions.append(f"x.{column} = ?" if alone else in_list(f"x.{column}", listed))
-            values += listed
-            index = "event_country" if alone else index
-    for bound, sign in zip(span, (">=", "<="), strict=True):
-        if bound is not None:
-            conditions.append(f"{_RELEASED} {sign} ?")
-            values.append(bound)
+            walk = walk.test(in_list(f"x.{column}", named), *sorted(named))
+    walk = walk.within(Wanted(occurred_from=span[0], occurred_to=span[1]))
     if after is not None:
-        conditions.append(f"({_RELEASED}, x.event) {'<' if descending else '>'} (?, ?)")
-        values += after
-    way = "DESC" if descending else "ASC"
-    lines = db.execute(
-        f"SELECT x.event, x.type, x.source, x.country, x.period, {_RELEASED}, x.body FROM event x"
-        f" INDEXED BY {index} WHERE {' AND '.join(conditions)} ORDER BY {_RELEASED} {way}, x.event {way} LIMIT ?",
-        (*values, limit + 1),
-    )
-    rows = [Out._make((*line[:-1], fields_of(None, line[-1])["data"])) for line in lines]
-    if len(rows) <= limit:
-        return rows, None
-    last = rows[limit - 1]
-    return rows[:limit], [last.released, last.event]
+        walk = walk.test(f"(x.occurred_at, x.event) {'<' if descending else '>'} (?, ?)", *after)
+    return cut_page(walk.rows(db), limit)
 
 
-#: The column of the index `event_out`.
-_RELEASED = "x.occurred_at"
-_OUT = (
-    "x.category = 'macro_release' AND x.status IN ('released', 'revised') AND x.period IS NOT NULL"
-    " AND x.from_version <= ?1 AND x.to_version > ?1 AND x.known_at <= ?2"
-    " AND NOT EXISTS (SELECT 1 FROM event y WHERE y.event = x.event AND y.known_at > x.known_at AND y.known_at <= ?2"
-    " AND y.from_version <= ?1 AND y.to_version > ?1)"
-)
+#: What the index `event_out` holds.
+_OUT = "x.category = 'macro_release' AND x.status IN ('released', 'revised') AND x.period IS NOT NULL"

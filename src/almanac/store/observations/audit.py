@@ -34,29 +34,6 @@ class StoredSeries(NamedTuple):
     figures: tuple[int, int, int | None, int | None, int | None, int | None, int]
 
 
-class CellKey(NamedTuple):
-    """A cell of one series, by the integers that rows are in the order of. `period` is a key."""
-
-    topic: int
-    period: int
-    series: int
-
-
-class StoredVintage(NamedTuple):
-    """A vintage with what is stored beside it: when the next one was known (unix seconds, None: there is none)."""
-
-    vintage: Vintage
-    until: int | None
-
-
-class Unnoted(NamedTuple):
-    """A vintage of a series (its id) and period (a key) came or ended in a version, and `change` does not say so."""
-
-    series: str
-    period: int
-    version: int
-
-
 class _Said(msgspec.Struct):
     """What a specification says of where its series belong."""
 
@@ -81,8 +58,8 @@ def misplaced(db: Queryable) -> Iterator[str]:
 
 def series(db: Queryable) -> Iterator[StoredSeries]:
     """Yield every series."""
-    for number, identifier, own, kind, entity, hashed, lineage, *figures in db.execute(_SERIES):
-        yield StoredSeries(number, identifier, own, kind, entity, hashed, lineage, tuple(figures))
+    for row in db.execute(_SERIES):
+        yield StoredSeries._make((*row[:7], row[7:]))
 
 
 def lineages(db: Queryable) -> dict[int, list[str]]:
@@ -98,15 +75,19 @@ def lineages_of_rows(db: Scannable) -> Iterator[tuple[str, int]]:
     )
 
 
-def vintages(db: Scannable) -> Iterator[tuple[CellKey, list[StoredVintage]]]:
-    """Yield open vintages by cell, in the order of cells; those of a cell ascend by knowledge time."""
+def vintages(db: Scannable) -> Iterator[tuple[tuple[int, int, int], list[tuple[Vintage, int | None]]]]:
+    """
+    Yield open vintages by cell (topic, period and series), in the order of cells; those of a cell ascend by knowledge time.
+
+    Beside each stands when the next one was known, as it is stored (unix seconds, None: there is none).
+    """
     for cell, lines in itertools.groupby(db.scan(_VINTAGES), key=itemgetter(0, 1, 2)):
-        yield CellKey(*cell), [StoredVintage(Vintage(*line[3:12]), *line[12:]) for line in lines]
+        yield cell, [(Vintage(*line[3:12]), line[12]) for line in lines]
 
 
-def unnoted(db: Scannable) -> Iterator[Unnoted]:
-    """Yield the changes that were not noted."""
-    return map(Unnoted._make, db.scan(_UNNOTED))
+def unnoted(db: Scannable) -> Iterator[tuple[str, int, int]]:
+    """Yield series (its id), period (a key) and version of vintages that came or ended without a note in `change`."""
+    return db.scan(_UNNOTED)
 
 
 _SERIES = (

@@ -15,6 +15,7 @@ from almanac.api.contract.records import Record, RowRights, wire_number
 from almanac.api.rows.filters import COUNTRY, INDICATOR, entities, indicators, span
 from almanac.api.rows.redaction import of_row
 from almanac.domain import fields
+from almanac.domain.events import EventState
 from almanac.domain.fields import Time, says
 from almanac.domain.observations import AHEAD
 from almanac.domain.periods import Frequency, Period, end_of, highest_key, lowest_key
@@ -162,13 +163,13 @@ def before_of(ctx: Context, found: list[store.KnownVintage], period: int, freque
     return before
 
 
-def summary(ctx: Context, out: store.Out) -> ReleaseSummary | None:
+def summary(ctx: Context, out: EventState) -> ReleaseSummary | None:
     """Return the summary of a release; None where the plan does not reach its numbers, or there are none yet."""
     directory = ctx.view.directory
     release: Release | None = directory.releases.get(out.type)
-    entity = directory.entities.get(out.country)
+    entity = directory.entities.get(out.country or "")
     source = directory.sources.get(out.source)
-    if release is None or entity is None or source is None:
+    if release is None or entity is None or source is None or out.period is None:
         return None
     places = readable(ctx, release, entity.id, out.data)
     for head, frequency, period in cells_of(ctx, places, entity.id, release.headline, out.period):
@@ -196,7 +197,7 @@ def summary(ctx: Context, out: store.Out) -> ReleaseSummary | None:
             entity_id=entity.id,
             period=out.period,
             period_end=wire_day(end_of(period)),
-            released_at=wire_time(out.released),
+            released_at=wire_time(out.occurred_at),
             observed_at=wire_time(since),
             source_id=source.id,
             provider_id=source.provider,
@@ -326,7 +327,7 @@ def _walk(
             if len(rows) == limit:
                 return rows, last
             rows.append(row)
-            last = [out.released, out.event]
+            last = [out.occurred_at, out.event]
         if following is None:
             return rows, None
 

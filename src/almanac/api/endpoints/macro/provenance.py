@@ -20,6 +20,7 @@ from almanac.domain.numbers import plain
 from almanac.domain.observations import InputCell, Recomputed
 from almanac.domain.periods import Period, end_of
 from almanac.domain.times import wire_day, wire_time
+from almanac.store.log import payloads
 from almanac.store.observations.ids import observation_id
 from almanac.store.observations.reading import lookup
 from almanac.store.observations.reading.pages import ObservationRow
@@ -122,7 +123,7 @@ def _encoded(ctx: Context, found: lookup.StoredRow, explain: Explain) -> bytes:
     verified = None
     if explanation is not None and not withheld and not any(one.value_withheld for one in inputs):
         verified = (explanation.value, explanation.text) == (row.value, row.text)
-    payload = lookup.payload_of(view, found.payload)
+    payload = payloads.by_number(view, found.payload)  # None of a computed row, which has number 0
     run: Any = lookup.run_of(view, payload.run) if payload else None
     if payload and (withheld or lookup.brought_withheld(view, found.payload, row.series)):
         # Of a short response all but the value can be guessed: its hash and length would tell which guess is right. So

@@ -11,7 +11,6 @@ from almanac.domain.observations import AHEAD, Vintage
 from almanac.domain.periods import lowest_key
 from almanac.store.engine.protocol import Queryable
 from almanac.store.engine.sqlite import OPEN
-from almanac.store.log.payloads import PayloadRow, by_number
 from almanac.store.observations.ids import place
 from almanac.store.observations.reading.metadata import SeriesInfo
 from almanac.store.observations.reading.pages import ObservationRow, row_of
@@ -141,11 +140,6 @@ _NUMBERS = (
 
 
 # -- where a row comes from ---------------------------------------------------------------------------------------------
-
-
-def payload_of(db: Queryable, number: int) -> PayloadRow | None:
-    """Return the payload a row was read from; None for a derived one."""
-    return by_number(db, number) if number else None
 
 
 def brought_withheld(db: Queryable, payload: int, series: SeriesInfo) -> bool:

@@ -48,15 +48,12 @@ class View:
 
     def newest_period(self, series: SeriesInfo, version: int, as_of: int | None) -> int | None:
         """Return the key of the newest period of a series that is no forecast, as known at `as_of`."""
-        moment = EVER if as_of is None else as_of
-        newest: int | None = self.execute(_NEWEST_PERIOD, (series.topic, series.number, version, moment)).get
-        return newest
+        return self.newest_periods([series], version, as_of)[series.number]
 
-    def newest_periods(self, series: Iterable[SeriesInfo], version: int, as_of: int | None) -> dict[int, date | None]:
-        """Return the last day of what `newest_period` returns, of several series at once, by their numbers. Nothing is remembered."""
+    def newest_periods(self, series: Iterable[SeriesInfo], version: int, as_of: int | None) -> dict[int, int | None]:
+        """Return what `newest_period` returns, of several series at once, by their numbers."""
         moment = EVER if as_of is None else as_of
-        keys = [(info.number, version, moment) for info in series]
-        return {number: None if key is None else end_of(key) for number, key in self.seek(_NEWEST_PERIODS, keys)}
+        return dict(self.seek(_NEWEST_PERIODS, [(info.number, version, moment) for info in series]))
 
     def freshness(self, series: SeriesInfo, version: int, as_of: int | None, today: date) -> str:
         """Return the `freshnessStatus` of a series on a day, by which every age is judged: of a row as of a reading made of it."""
@@ -93,20 +90,11 @@ class View:
         return None if fetched is None else datetime.fromtimestamp(fetched, UTC).date()
 
 
-def _newest_period_sql(topic: str, series: str, version: str, moment: str) -> str:
-    """Return the statement for the newest period of a series that is no forecast."""
-    return (
-        f"SELECT x.period FROM vintages x WHERE x.topic = {topic} AND x.series = {series} AND {valid_at_sql(version, moment)}"
-        f" AND x.flags & {AHEAD} = 0 AND {HAS_VALUE.format('x')} ORDER BY x.period DESC LIMIT 1"
-    )
-
-
-#: Bound: topic, series, version and moment.
-_NEWEST_PERIOD = _newest_period_sql("?1", "?2", "?3", "?4")
-#: Of several series; a key is a series' number, version and moment.
+#: Newest periods of series that are no forecasts; a key is a series' number, version and moment.
 _NEWEST_PERIODS = (
-    f"SELECT s.series, ({_newest_period_sql('s.topic', 's.series', 'k.column2', 'k.column3')}) FROM {{keys}}series s"
-    " WHERE s.series = k.column1"
+    "SELECT s.series, (SELECT x.period FROM vintages x WHERE x.topic = s.topic AND x.series = s.series"
+    f" AND {valid_at_sql('k.column2', 'k.column3')} AND x.flags & {AHEAD} = 0 AND {HAS_VALUE.format('x')}"
+    " ORDER BY x.period DESC LIMIT 1) FROM {keys}series s WHERE s.series = k.column1"
 )
 
 

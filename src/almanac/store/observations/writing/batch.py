@@ -240,27 +240,16 @@ class Batch:
                 target = fold(history, payload, lines, claim.complete, claim.series.allowance_days, is_past=is_past)
                 changes.append(Change(claim.series, history, target))
             self.remember(payload, [claim for claim, _ in spoken])
-            written = iter(self._write(changes))
+            written = iter(self.replace_all(changes))
             changed += [[] if claim.span() is None else next(written) for claim in group]
         return changed
 
-    def replace(
-        self, series: SeriesHandle, target: Mapping[int, list[Vintage]], held: Mapping[int, list[Vintage]] | None = None
-    ) -> list[int]:
-        """
-        Make these the served vintages of these cells (an empty list: none). Returns the period keys that changed, ascending.
-
-        `held`: what `history` gave of all of them, where the caller has read it; None: to be read.
-        """
+    def replace(self, series: SeriesHandle, target: Mapping[int, list[Vintage]]) -> list[int]:
+        """Make these the served vintages of these cells (an empty list: none). Returns the period keys that changed, ascending."""
         if not target:
             return []
-        if held is None:
-            held = self.history(series, (min(target), max(target)), only=target)
+        held = self.history(series, (min(target), max(target)), only=target)
         return self.replace_all([Change(series, held, target)])[0]
-
-    def replace_all(self, changes: Sequence[Change]) -> list[list[int]]:
-        """Make the targets of these changes the served vintages. Returns the period keys that changed, ascending, of each."""
-        return self._write(changes)
 
     def has_rows(self, series: SeriesHandle) -> bool:
         """Return whether a series has an open vintage; one made in this batch may already have been written to in it."""
@@ -320,8 +309,8 @@ class Batch:
         text: str | None = self._db.execute("SELECT body FROM note WHERE note = ?", (number,)).get
         return text
 
-    def _write(self, changes: Sequence[Change]) -> list[list[int]]:
-        """Write the differences. Returns the period keys that changed, ascending, of each."""
+    def replace_all(self, changes: Sequence[Change]) -> list[list[int]]:
+        """Make the targets of these changes the served vintages. Returns the period keys that changed, ascending, of each."""
         difference = Difference(self.version)
         every = [difference.add(change) for change in changes]
         for change, changed in zip(changes, every, strict=True):

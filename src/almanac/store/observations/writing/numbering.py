@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import Any, Generic, TypeVar
 
@@ -23,7 +22,7 @@ def digest_of(text: str) -> int:
 _Key = TypeVar("_Key")
 
 
-class Numbers(ABC, Generic[_Key]):
+class Numbers(Generic[_Key]):
     """The numbers of one table's rows, as one transaction meets them."""
 
     table: str
@@ -36,13 +35,13 @@ class Numbers(ABC, Generic[_Key]):
         self._known: dict[_Key, int] = {}
         self._next: int | None = None
 
-    @abstractmethod
     def search(self, key: _Key) -> tuple[Any, ...]:
         """Return what a key is found by."""
+        raise NotImplementedError
 
-    @abstractmethod
     def row(self, number: int, key: _Key) -> tuple[Any, ...]:
-        """Return the row of a key."""
+        """Return the row of a key: its number, and by default what it is found by."""
+        return number, *self.search(key)
 
     def known(self, keys: Iterable[_Key]) -> list[int | None]:
         """Return the number of each key, or None if it isn't stored."""
@@ -78,9 +77,6 @@ class NoteNumbers(Numbers[str]):
     def search(self, key: str) -> tuple[Any, ...]:
         return (key,)
 
-    def row(self, number: int, key: str) -> tuple[Any, ...]:
-        return number, key
-
 
 class SpecNumbers(Numbers[SeriesSpec]):
     """Numbers of specifications. Keys are without their entity: there are as many series of a tag as companies that use it."""
@@ -104,9 +100,6 @@ class LineageNumbers(Numbers[tuple[str, ...]]):
     def search(self, key: tuple[str, ...]) -> tuple[Any, ...]:
         listed = json.dumps(key, separators=(",", ":"))
         return digest_of(listed), listed
-
-    def row(self, number: int, key: tuple[str, ...]) -> tuple[Any, ...]:
-        return number, *self.search(key)
 
 
 class TopicNumbers(Numbers[tuple[str, str, str]]):
