@@ -75,7 +75,7 @@ def test_bounds_are_inclusive_days(world, bounds, expected):
 
 
 def test_an_older_version_may_have_had_more_vintages(world):
-    """What has one vintage now had two at the version of the cursor: its past is read from the vintages."""
+    """Read the past from the vintages: what has one vintage now had two at the version of the cursor."""
     one, two = START + DAY_SECONDS, START + 3 * DAY_SECONDS
     asked = {"indicators": ("yield_5y",), "as_of": START + 2 * DAY_SECONDS}
     for day, known, value in ((1, one, 1.0), (3, two, 2.0)):
@@ -84,6 +84,8 @@ def test_an_older_version_may_have_had_more_vintages(world):
     world.send([sent(ALPHA, 5, ("yield_5y.aaa", [ReportedValue(DAYS[0], 1.0, two)], None))])
     assert world.db.execute("SELECT rows, vintages FROM series WHERE id LIKE '%yield_5y%'").fetchall() == [(1, 1)]
     assert values(page(world, version=pinned, **asked)) == [1.0]
+    # Nor is it left out for what its series came to be known at since.
+    assert values(page(world, version=pinned, indicators=("yield_5y",), observed_from=two)) == [2.0]
 
 
 def test_of_rivals_the_preferred_one_is_chosen_cell_by_cell(world):
