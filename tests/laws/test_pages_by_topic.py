@@ -9,6 +9,7 @@ import pytest
 
 from almanac.api.rows.redaction import Redaction
 from almanac.domain.observations import ReportedValue
+from almanac.store.observations.reading.newest import read_latest
 from almanac.store.observations.reading.pages import read_page
 from almanac.store.observations.reading.query import ObservationFilter, ObservationQuery
 from tests.laws.test_pages import AHEAD, INSTANT
@@ -86,6 +87,9 @@ def test_an_older_version_may_have_had_more_vintages(world):
     assert values(page(world, version=pinned, **asked)) == [1.0]
     # Nor is it left out for what its series came to be known at since.
     assert values(page(world, version=pinned, indicators=("yield_5y",), observed_from=two)) == [2.0]
+    world.send([sent(ALPHA, 6, ("yield_5y.aaa", [ReportedValue(DAYS[0], None, one)], None))])
+    asked = ObservationQuery(ObservationFilter(indicators=("yield_5y",)), pinned, START + 2 * DAY_SECONDS, 9)
+    assert values(read_latest(world.view(), asked)) == [1.0]
 
 
 def test_of_rivals_the_preferred_one_is_chosen_cell_by_cell(world):
