@@ -34,18 +34,9 @@ def world():
 
 
 def page(world, limit=100, after=None, descending=False, as_of=None, version=None, **selection):
-    view = world.view()
-    return read_page(
-        view,
-        ObservationQuery(
-            ObservationFilter(**selection),
-            version=world.version if version is None else version,
-            as_of=as_of,
-            descending=descending,
-            after=after,
-            limit=limit,
-        ),
-    )
+    version = world.version if version is None else version
+    asked = ObservationFilter(**selection)
+    return read_page(world.view(), ObservationQuery(asked, version, as_of, limit, after, descending=descending))
 
 
 def values(found):

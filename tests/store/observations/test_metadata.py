@@ -9,6 +9,8 @@ import pytest
 
 from almanac.domain.observations import ReportedValue
 from almanac.domain.periods import Period
+from almanac.domain.reference import Source
+from almanac.domain.rights import Exposure
 from almanac.store.observations.reading import metadata as module
 from almanac.store.observations.reading.metadata import MetadataCache
 from almanac.store.observations.writing.batch import Batch
@@ -29,10 +31,10 @@ def test_rights_and_metadata_of_lineages_are_held_up_to_a_bound(monkeypatch: pyt
         )
         first = world.view().directory
         series = [first.series(number) for (number,) in world.db.execute("SELECT series FROM series")]
-        ids = sorted(one.id for one in series)
+        ids = sorted(info.id for info in series)
         sets = [inputs for count in (1, 2) for inputs in itertools.combinations(ids, count)]
         several = LineageNumbers(world.db).put(sets)
-        pairs = [(one, lineage) for one in series for lineage in several]
+        pairs = [(info, lineage) for info in series for lineage in several]
         assert len(pairs) > 20
 
         def told(directory: MetadataCache) -> list[tuple[object, ...]]:
@@ -43,8 +45,8 @@ def test_rights_and_metadata_of_lineages_are_held_up_to_a_bound(monkeypatch: pyt
 
         whole = told(first)
         # Few differ in anything: those that do not are one object.
-        rights = [one[0] for one in whole]
-        assert len({id(one) for one in rights}) == len(set(rights)) < len(pairs) / 2
+        rights = [row[0] for row in whole]
+        assert len(set(map(id, rights))) == len(set(rights)) < len(pairs) / 2
         monkeypatch.setattr(module, "_LINEAGES_HELD", 5)
         bounded = MetadataCache(world.db, first.reference)
         for pair, before in zip(pairs, whole, strict=True):
@@ -58,6 +60,30 @@ INVENTED = msgspec.structs.replace(
     CATALOG.sources[ALPHA], id="sim-alpha", homepage="https://invented.example", simulated=True
 )
 HOME, INVENTED_HOME, OWN = CATALOG.sources[ALPHA].homepage, INVENTED.homepage, "https://publisher.example/page"
+
+
+def add(world: SmallWorld, source: Source) -> None:
+    world.db.execute("INSERT INTO record VALUES('source', ?, ?)", (source.id, msgspec.json.encode(source).decode()))
+
+
+@pytest.mark.parametrize(
+    ("exposures", "part"),
+    [
+        ((0, 0, 0, 0), None), ((2, 0, 0, 0), "series"), ((0, 2, 0, 0), "feed"), ((0, 0, 2, 0), "data"), ((0, 0, 0, 2), "channel"),
+        # The strictest counts, of equally strict ones the first.
+        ((1, 2, 0, 0), "feed"), ((1, 0, 2, 0), "data"), ((1, 1, 1, 2), "channel"), ((0, 2, 2, 0), "feed"), ((2, 2, 2, 2), "series"),
+    ],
+)  # fmt: skip
+def test_the_reason_of_a_withheld_series_is_that_of_what_shuts_it(exposures: tuple[int, ...], part: str | None) -> None:
+    """Each has a reason: the series, its feed's own words, the data of its source, and the channel."""
+    own, feed, data, channel = map(Exposure, exposures)
+    stated = {"exposure": data, "reason": "data", "channel": channel, "channel_reason": "channel"}
+    with SmallWorld() as world:
+        with Batch(world.db, 1, "test") as batch:
+            add(world, msgspec.structs.replace(INVENTED, rights=msgspec.structs.replace(INVENTED.rights, **stated)))
+            series = batch.series(spec(INVENTED.id, "input", exposure=own, reason="series"), "raw")
+            batch.tighten(series, feed, "feed")
+        assert world.view().directory.series(series.number).rights.reason == part
 
 
 @pytest.mark.parametrize(
@@ -78,9 +104,7 @@ def test_a_series_says_where_it_can_be_checked_and_if_it_is_simulated(
 ) -> None:
     with SmallWorld() as world:
         with Batch(world.db, 1, "test") as batch:
-            world.db.execute(
-                "INSERT INTO record VALUES('source', ?, ?)", (INVENTED.id, msgspec.json.encode(INVENTED).decode())
-            )
+            add(world, INVENTED)
             ids = {name: batch.series(spec(name, "input"), "raw").id for name in (ALPHA, INVENTED.id)}
             series = spec(source, "value", page_url=page_url)
             number = (
