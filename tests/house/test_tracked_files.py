@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from .files import ROOT, name, text, tracked
+from .files import name, text, tracked
 
 #: Put together from pieces, so that this file does not hold what it forbids.
 INDEX = re.compile(
@@ -62,9 +62,3 @@ def test_no_tracked_file_names_a_path_of_somebodys_machine():
 
 def test_no_tracked_file_holds_unfinished_work():
     assert found(UNFINISHED) == []
-
-
-def test_the_files_a_newcomer_looks_for_are_there():
-    names = {name(path) for path in tracked()}
-    assert {"README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", "Makefile", ".ci/run"} <= names
-    assert (ROOT / ".ci/run").stat().st_mode & 0o111

@@ -9,6 +9,7 @@ import pytest
 
 from almanac.api.rows.redaction import Redaction
 from almanac.domain.observations import ReportedValue
+from almanac.store.observations.reading.newest import read_latest
 from almanac.store.observations.reading.pages import read_page
 from almanac.store.observations.reading.query import ObservationFilter, ObservationQuery
 from tests.laws.test_pages import AHEAD, INSTANT
@@ -33,18 +34,9 @@ def world():
 
 
 def page(world, limit=100, after=None, descending=False, as_of=None, version=None, **selection):
-    view = world.view()
-    return read_page(
-        view,
-        ObservationQuery(
-            ObservationFilter(**selection),
-            version=world.version if version is None else version,
-            as_of=as_of,
-            descending=descending,
-            after=after,
-            limit=limit,
-        ),
-    )
+    version = world.version if version is None else version
+    asked = ObservationFilter(**selection)
+    return read_page(world.view(), ObservationQuery(asked, version, as_of, limit, after, descending=descending))
 
 
 def values(found):
@@ -75,7 +67,7 @@ def test_bounds_are_inclusive_days(world, bounds, expected):
 
 
 def test_an_older_version_may_have_had_more_vintages(world):
-    """What has one vintage now had two at the version of the cursor: its past is read from the vintages."""
+    """Read the past from the vintages: what has one vintage now had two at the version of the cursor."""
     one, two = START + DAY_SECONDS, START + 3 * DAY_SECONDS
     asked = {"indicators": ("yield_5y",), "as_of": START + 2 * DAY_SECONDS}
     for day, known, value in ((1, one, 1.0), (3, two, 2.0)):
@@ -84,6 +76,11 @@ def test_an_older_version_may_have_had_more_vintages(world):
     world.send([sent(ALPHA, 5, ("yield_5y.aaa", [ReportedValue(DAYS[0], 1.0, two)], None))])
     assert world.db.execute("SELECT rows, vintages FROM series WHERE id LIKE '%yield_5y%'").fetchall() == [(1, 1)]
     assert values(page(world, version=pinned, **asked)) == [1.0]
+    # Nor is it left out for what its series came to be known at since.
+    assert values(page(world, version=pinned, indicators=("yield_5y",), observed_from=two)) == [2.0]
+    world.send([sent(ALPHA, 6, ("yield_5y.aaa", [ReportedValue(DAYS[0], None, one)], None))])
+    asked = ObservationQuery(ObservationFilter(indicators=("yield_5y",)), pinned, START + 2 * DAY_SECONDS, 9)
+    assert values(read_latest(world.view(), asked)) == [1.0]
 
 
 def test_of_rivals_the_preferred_one_is_chosen_cell_by_cell(world):

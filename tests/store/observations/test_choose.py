@@ -158,6 +158,18 @@ def test_cells_of_neighbouring_topics_are_two_though_their_period_is_one(
     assert (values, after) == ([1.0, 2.0][:: -1 if descending else 1], None)
 
 
+def test_a_cell_is_given_once_though_what_was_shown_there_is_shut_since(world: SmallWorld) -> None:
+    for day, source in enumerate((GAMMA, BETA), 1):
+        write(world, source, "raw", {place: [(10.0 * day + place, "")] for place in (0, 1)}, day)
+    world.allow(GAMMA)
+    world.prefer(GAMMA, BETA)
+    (first,), after = page(world.view(), ObservationFilter(kind="raw"), limit=1)
+    pinned = world.version
+    world.allow()
+    rows, _ = page(world.view(), ObservationFilter(kind="raw"), version=pinned, after=after)
+    assert [first.value, *(row.value for row in rows)] == [10, 21]
+
+
 # Rights of thousands of rows at once are those of each: of what a row was computed from, with and without its owner's consent.
 
 

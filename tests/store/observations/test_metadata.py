@@ -9,6 +9,8 @@ import pytest
 
 from almanac.domain.observations import ReportedValue
 from almanac.domain.periods import Period
+from almanac.domain.reference import Source
+from almanac.domain.rights import Exposure
 from almanac.store.observations.reading import metadata as module
 from almanac.store.observations.reading.metadata import MetadataCache
 from almanac.store.observations.writing.batch import Batch
@@ -58,6 +60,30 @@ INVENTED = msgspec.structs.replace(
 HOME, INVENTED_HOME, OWN = CATALOG.sources[ALPHA].homepage, INVENTED.homepage, "https://publisher.example/page"
 
 
+def add(world: SmallWorld, source: Source) -> None:
+    world.db.execute("INSERT INTO record VALUES('source', ?, ?)", (source.id, msgspec.json.encode(source).decode()))
+
+
+@pytest.mark.parametrize(
+    ("exposures", "part"),
+    [
+        ((0, 0, 0, 0), None), ((2, 0, 0, 0), "series"), ((0, 2, 0, 0), "feed"), ((0, 0, 2, 0), "data"), ((0, 0, 0, 2), "channel"),
+        # The strictest counts, of equally strict ones the first.
+        ((1, 2, 0, 0), "feed"), ((1, 0, 2, 0), "data"), ((1, 1, 1, 2), "channel"), ((0, 2, 2, 0), "feed"), ((2, 2, 2, 2), "series"),
+    ],
+)  # fmt: skip
+def test_the_reason_of_a_withheld_series_is_that_of_what_shuts_it(exposures: tuple[int, ...], part: str | None) -> None:
+    """Each has a reason: the series, its feed's own words, the data of its source, and the channel."""
+    own, feed, data, channel = map(Exposure, exposures)
+    stated = {"exposure": data, "reason": "data", "channel": channel, "channel_reason": "channel"}
+    with SmallWorld() as world:
+        with Batch(world.db, 1, "test") as batch:
+            add(world, msgspec.structs.replace(INVENTED, rights=msgspec.structs.replace(INVENTED.rights, **stated)))
+            series = batch.series(spec(INVENTED.id, "input", exposure=own, reason="series"), "raw")
+            batch.tighten(series, feed, "feed")
+        assert world.view().directory.series(series.number).rights.reason == part
+
+
 @pytest.mark.parametrize(
     ("source", "page_url", "inputs", "simulated", "page"),
     [
@@ -76,9 +102,7 @@ def test_a_series_says_where_it_can_be_checked_and_if_it_is_simulated(
 ) -> None:
     with SmallWorld() as world:
         with Batch(world.db, 1, "test") as batch:
-            world.db.execute(
-                "INSERT INTO record VALUES('source', ?, ?)", (INVENTED.id, msgspec.json.encode(INVENTED).decode())
-            )
+            add(world, INVENTED)
             ids = {name: batch.series(spec(name, "input"), "raw").id for name in (ALPHA, INVENTED.id)}
             series = spec(source, "value", page_url=page_url)
             number = (

@@ -199,10 +199,9 @@ def test_those_of_a_freshness_are_found_without_the_others(responses, ahead, des
                 def accept(series, as_of=as_of, today=today, status=status):
                     return view.freshness(series, view.version, as_of, today) == status
 
-                found = walked(
-                    view, selection, **place, limit=limit, accept=accept, freshness=WantedFreshness(status, today)
-                )
-                assert found == [row for row in every if accept(row.series)]
+                wanted = WantedFreshness(status, today)
+                rows = walked(view, selection, **place, limit=limit, accept=accept, freshness=wanted)
+                assert rows == [row for row in every if accept(row.series)]
 
 
 @given(histories, forecasts, changes, st.booleans(), st.integers(1, 4), st.sampled_from(BOUNDS))
@@ -213,19 +212,12 @@ def test_the_list_is_the_reading_of_each_pair(responses, ahead, events, descendi
         for name, arguments in events:
             getattr(world, name)(*arguments)
         view = world.view()
-        pairs = [(one, entity) for one in sorted(world.catalog.indicators) for entity in ENTITIES]
+        pairs = [(indicator, entity) for indicator in sorted(world.catalog.indicators) for entity in ENTITIES]
         for version in {before, world.version}:
             for as_of in (None, *world.moments()[::3]):
                 for sources in SOURCES:
                     selection = ObservationFilter(sources=sources, **bounds)
-                    alone = [
-                        reading(
-                            view, selection, *pair, version=version, as_of=as_of
-                        )
-                        for pair in pairs
-                    ]  # fmt: skip
-                    expected = [row for row in alone if row is not None]
-                    assert (
-                        walked(view, selection, version=version, as_of=as_of, descending=descending, limit=limit)
-                        == expected[:: -1 if descending else 1]
-                    )
+                    place = {"version": version, "as_of": as_of}
+                    readings = [reading(view, selection, *pair, **place) for pair in pairs]
+                    expected = [row for row in readings if row is not None][:: -1 if descending else 1]
+                    assert walked(view, selection, **place, descending=descending, limit=limit) == expected
