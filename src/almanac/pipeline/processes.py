@@ -7,6 +7,7 @@ requested, it is computed here. So nothing waits without need, and nothing is lo
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import multiprocessing
 import os
@@ -35,27 +36,32 @@ def cores() -> int:
 
 
 class Job(Generic[_Result]):
-    """A deferred computation; `sent` is its future if a worker may do it."""
+    """A deferred computation; `sent` is its future if a worker may do it, `lost` is called if that worker died."""
 
     def __init__(
-        self, work: Callable[..., _Result], arguments: tuple[Any, ...], sent: Future[_Result] | None = None
+        self,
+        work: Callable[..., _Result],
+        arguments: tuple[Any, ...],
+        sent: Future[_Result] | None = None,
+        lost: Callable[[], None] = lambda: None,
     ) -> None:
-        self._work, self._arguments, self._sent = work, arguments, sent
+        self._work, self._arguments, self._sent, self._lost = work, arguments, sent, lost
 
     def result(self) -> _Result:
         """Return the result. If no worker has begun, it is computed here. Raises what the function raises."""
         if self._sent is not None and not self._sent.cancel():
             try:
                 return self._sent.result()
-            except Exception:  # of the function, which raises it here too, of sending its arguments, or its worker died
+            except BrokenProcessPool:
+                self._lost()
+            except Exception:  # of the function, which raises it here as well, or of sending its arguments
                 log.debug("computed again in this process", exc_info=True)
         return self._work(*self._arguments)
 
 
 class Processes:
     """
-    `count` computing processes: this one and workers. They start when there is enough work, and end at `close`. If a
-    worker dies, this process does the rest.
+    `count` computing processes: this one and workers. They start when there is enough work, and end at `close`.
 
     A worker holds no file or connection of this process, and ends with it.
     """
@@ -64,22 +70,25 @@ class Processes:
         self.count = count
         self._handed_in = 0
         self._pool: ProcessPoolExecutor | None = None
+        self._is_lost = False
 
     def job(self, work: Callable[..., _Result], *arguments: Any, weight: int) -> Job[_Result]:
         """Submit a job: a module-level function and its arguments. `weight` is roughly the number of bytes it reads."""
         sent = None
-        if self.count > 1 and weight <= HEAVIEST:
+        if self.count > 1 and not self._is_lost and weight <= HEAVIEST:
             self._handed_in += weight
             if self._pool is None and self._handed_in >= WORTHWHILE:
                 spawning = multiprocessing.get_context("spawn")
                 self._pool = ProcessPoolExecutor(self.count - 1, spawning, initializer=_begin)
             if self._pool is not None:
-                try:
+                with contextlib.suppress(BrokenProcessPool):
                     sent = self._pool.submit(work, *arguments)
-                except BrokenProcessPool:
-                    self.count = 1
-                    log.warning("a worker process ended before its time: the rest is computed in one process")
-        return Job(work, arguments, sent)
+        return Job(work, arguments, sent, self._lose)
+
+    def _lose(self) -> None:
+        if not self._is_lost:
+            self._is_lost = True
+            log.warning("a worker process ended before its time: the rest is computed in one process")
 
     def close(self) -> None:
         """Stop the workers after their current jobs."""
