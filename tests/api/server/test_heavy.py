@@ -115,7 +115,7 @@ def test_a_key_that_has_to_be_looked_up_leaves_what_the_client_says_to_others(fr
 
 
 def sent_to(frame, path, receive):
-    """What the application sends to a client that says this, message by message."""
+    """Return the messages that the application sends to a client that says this."""
     app = App(
         frame.endpoints, frame.accounts, frame.limiter, frame.open_view, frame.settings,
         clock=lambda: frame.now, walltime=lambda: frame.real,

@@ -1,4 +1,4 @@
-"""What a mirror folder holds that no source reads is named, and what is read of it is held in groups. All is invented."""
+"""Mirror folders: files that no source reads are named, and contents are read in groups. All is invented."""
 
 import weakref
 
@@ -30,7 +30,7 @@ def test_a_response_that_no_source_reads_is_named(tmp_path, sources):
 
 @pytest.mark.parametrize("most", [1, 3])
 def test_a_group_is_let_go_of_before_the_next_one_is_read(most):
-    """Whoever takes groups in still names one while the next is read: contents are many times as large as payloads."""
+    """The consumer still names one group while the next is read, and contents are many times as large as payloads."""
 
     class Content:
         ignored = None

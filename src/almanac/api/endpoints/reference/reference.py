@@ -185,12 +185,12 @@ def remembered(ctx: Context, find: Callable[[View, Redaction], T]) -> T:
     held = _STANDING.of(ctx.view)
     redaction = redaction_of(ctx)
     key = (find, redaction.version, redaction.as_of, redaction.today, feeds.days_read(ctx.view))
-    found: T | None = held.get(key)
-    if found is None:
+    result: T | None = held.get(key)
+    if result is None:
         if len(held) >= _HELD:
             held.clear()
-        found = held[key] = find(ctx.view, redaction)
-    return found
+        result = held[key] = find(ctx.view, redaction)
+    return result
 
 
 def best(statuses: set[str]) -> str:
